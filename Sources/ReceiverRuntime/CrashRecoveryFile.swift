@@ -128,27 +128,28 @@ package final class CrashRecoveryFile {
 
   /// Stores a record. The record of another receiver stays in a file of its own.
   ///
-  /// - Parameter receiver: the name of the receiver; nil before it is identified.
+  /// - Parameter names: the names of the receiver; empty before it is identified.
   package func save(
-    _ recovery: CrashRecoveryRecord, _ settings: CrashRecoverySettings? = nil, of receiver: String? = nil
+    _ recovery: CrashRecoveryRecord, _ settings: CrashRecoverySettings? = nil, of names: [String] = []
   ) throws(FileError) {
-    if let receiver { keepOther(than: receiver) }
+    keepOther(than: names)
     guard recovery != stored || settings != storedSettings else { return }
+    // A record that could not be written is written again with the next call.
+    try write(Self.text(recovery, settings))
     (stored, storedSettings) = (recovery, settings)
-    try write(text)
     guard let place else { return }
     lock = PrivateFileLock("\(place.folder)/\(place.line).txt")
-    guard let receiver else { return }
     // It contains the record of the same receiver that an earlier program left elsewhere.
-    for (path, record) in otherFiles where record.settings.receiver == receiver { try PrivateFile.remove(path) }
+    for (path, record) in otherFiles where names.contains(record.settings.receiver) { try PrivateFile.remove(path) }
   }
 
   /// Moves the record of a receiver that another one has replaced at the line to a file of its own.
   ///
   /// - Returns: whether there was one.
   @discardableResult
-  package func keepOther(than receiver: String) -> Bool {
-    guard let place, let storedSettings, !storedSettings.isUnidentified, storedSettings.receiver != receiver,
+  package func keepOther(than names: [String]) -> Bool {
+    guard !names.isEmpty, let place, let storedSettings, !storedSettings.isUnidentified,
+      !names.contains(storedSettings.receiver),
       let text
     else { return false }
     let path = "\(place.folder)/\(place.line)-\(Self.fileName(storedSettings.receiver)).txt"
@@ -159,8 +160,10 @@ package final class CrashRecoveryFile {
   }
 
   /// The stored text; nil if there is no record.
-  package var text: String? {
-    stored.map { ([$0.text] + [storedSettings?.text].compactMap(\.self)).joined(separator: "\n") + "\n" }
+  package var text: String? { stored.map { Self.text($0, storedSettings) } }
+
+  private static func text(_ recovery: CrashRecoveryRecord, _ settings: CrashRecoverySettings?) -> String {
+    ([recovery.text] + [settings?.text].compactMap(\.self)).joined(separator: "\n") + "\n"
   }
 
   /// Stores the text of another program's record.
@@ -169,7 +172,7 @@ package final class CrashRecoveryFile {
   package func replace(with text: String) throws(FileError) -> Bool {
     let (recovery, settings, _) = Self.parts(text)
     guard let recovery else { return false }
-    try save(recovery, settings, of: settings.flatMap { $0.isUnidentified ? nil : $0.receiver })
+    try save(recovery, settings, of: settings.flatMap { $0.isUnidentified ? nil : [$0.receiver] } ?? [])
     return true
   }
 

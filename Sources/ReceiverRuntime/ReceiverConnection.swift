@@ -590,7 +590,7 @@ package final class ReceiverConnection {
     guard let recoveryFile, let recovery = read({ $0.session.recovery }) else { return }
     do throws(FileError) {
       try recoveryFile.save(
-        recovery, read { $0.session.recoverySettings }, of: read { $0.session.recordName })
+        recovery, read { $0.session.recoverySettings }, of: read { $0.session.recordNames } ?? [])
     } catch {
       if !hasRecoveryFailed {
         events.append(
@@ -607,7 +607,7 @@ package final class ReceiverConnection {
       guard link!.session.isUnanswered else { return }
       guard let recovery = link!.session.recovery else { return recoveryFile.clear() }
       try? recoveryFile.save(recovery)
-    } else if let name = link!.session.recordName, recoveryFile.keepOther(than: name) {
+    } else if recoveryFile.keepOther(than: link!.session.recordNames) {
       link!.session.set(otherRecords: recoveryFile.others)
     }
   }

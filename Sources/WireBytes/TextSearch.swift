@@ -40,11 +40,23 @@
       utf8.split { $0 == 0x20 || $0 == 0x09 }.map { self[$0.startIndex..<$0.endIndex] }
     }
 
-    /// The lines, which end with LF or CR LF, with the empty ones.
+    /// The lines, which end with LF, CR or CR LF, with the empty ones.
     package var lines: [Substring] {
-      parts(at: "\n", omittingEmpty: false).map { line in
-        line.utf8.last == 0x0D ? line[..<line.utf8.index(before: line.endIndex)] : line
+      var lines: [Substring] = []
+      var begin = startIndex
+      var isAfterCR = false
+      for index in bytes.indices {
+        let byte = bytes[index]
+        let next = bytes.index(after: index)
+        if byte == 0x0A, isAfterCR {
+          begin = next
+        } else if byte == 0x0A || byte == 0x0D {
+          lines.append(self[begin..<index])
+          begin = next
+        }
+        isAfterCR = byte == 0x0D
       }
+      return isAfterCR ? lines : lines + [self[begin...]]
     }
 
     /// The text before the first occurrence of an ASCII character; the whole text if it does not occur.

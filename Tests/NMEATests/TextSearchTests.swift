@@ -39,6 +39,8 @@ struct TextSearchTests {
     #expect("0:/x".after("0::") == nil && "".after("x") == nil && "x".after("x") == "" && "x".after("") == "x")
     #expect("a b\tc \u{301}d".words.map { Array($0.utf8) } == ["a", "b", "c", "\u{301}d"].map { Array($0.utf8) })
     #expect("a\r\nb\n\nc\r".lines.map { Array($0.utf8) } == ["a", "b", "", "c"].map { Array($0.utf8) })
+    // CR alone ends a line too: a file of another system is not one comment.
+    #expect("# a\rb\r\rc\n\rd".lines == ["# a", "b", "", "c", "", "d"])
     #expect("a\u{2028}b".lines.count == 1 && "".lines == [""] && "a\n".lines == ["a", ""])
   }
 

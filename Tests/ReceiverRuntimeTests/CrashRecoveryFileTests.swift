@@ -116,6 +116,29 @@ struct CrashRecoveryFileTests {
     #expect(records(folder) == [])
   }
 
+  @Test(
+    "The record of a program that did not get the reply with the chip's id belongs to the receiver",
+    arguments: [false, true])
+  func withoutID(isMoved: Bool) throws {
+    let folder = try TemporaryFolder()
+    let scene = try RuntimeScene(.m9, stateFolder: folder.path)
+    try kill(scene)
+    let description = try #require(scene.connection.description)
+    let names = CrashRecoverySettings.names(description)
+    #expect(names.count == 2)
+    let file = CrashRecoveryFile(stateFolder: folder.path, line: scene.path)
+    let text = try #require(file.text)
+    #expect(text.contains("of \(names[0])"))
+    file.clear()
+    #expect(try file.replace(with: text.replacing("of \(names[0])", with: "of \(names[1])")))
+    // Another receiver was at the line meanwhile.
+    if isMoved { #expect(file.keepOther(than: ["another"])) }
+    #expect(records(folder).count == 1)
+    try scene.openAgain(.readOnly, stateFolder: folder.path + "/none")
+    #expect(try probe(scene, nil, folder))
+    #expect(records(folder) == [])
+  }
+
   @Test("Another receiver at the line neither gets nor removes the record, and has a record of its own")
   func replaced() throws {
     let folder = try TemporaryFolder()

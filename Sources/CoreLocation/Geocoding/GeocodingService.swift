@@ -205,9 +205,8 @@ struct GeoNamesExtract: Sendable {
     var names = GeoNamesNames()
     var marks: [String: FileLookup.Mark?] = [path: file.mark]
     for name in ["\(folder)/admin1CodesASCII.txt", "\(folder)/admin2Codes.txt"] {
-      let file = try? RegularFile(opening: name)
-      marks.updateValue(file?.mark, forKey: name)
-      if let file { names.add(Self.text(of: file)) }
+      marks.updateValue(FileLookup.mark(name), forKey: name)
+      if let file = try? RegularFile(opening: name) { names.add(Self.text(of: file)) }
     }
     (self.names, self.marks) = (names, marks)
   }

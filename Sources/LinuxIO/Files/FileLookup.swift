@@ -16,11 +16,21 @@ package enum FileLookup {
     var part = FilePath(path)
     while !part.isEmpty {
       if let status = try? Syscalls.status(ofPath: part.string, ofLink: true) {
-        return status.type == .link && (try? Syscalls.status(ofPath: part.string)) == nil
+        return status.type == .link && isAbsent(part.string)
       }
       if !part.removeLastComponent() { return false }
     }
     return false
+  }
+
+  /// Whether nothing is at a path, or its links lead in a circle. A folder on the way that may not be entered does not show that.
+  private static func isAbsent(_ path: String) -> Bool {
+    do throws(Errno) {
+      _ = try Syscalls.status(ofPath: path)
+      return false
+    } catch {
+      return error == .noSuchFileOrDirectory || error == .tooManySymbolicLinkLevels
+    }
   }
 
   /// The names in a folder without `.` and `..`, sorted; empty if it cannot be listed.

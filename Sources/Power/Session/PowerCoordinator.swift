@@ -38,8 +38,8 @@ public struct PowerCoordinator: Sendable {
   private var powerSwitch: ReceiverCapabilities.PowerSwitch { isInModem ? .keepsMemory : namedSwitch }
   private var supply = Supply.on
   private(set) var presence = ReceiverPresence.absent
-  /// The name of the receiver that was identified last.
-  private var receiverName: String?
+  /// The receiver that was identified last.
+  private var identified: ReceiverDescription?
   private(set) var sleep = SleepState.awake
   private(set) var collection = BatchCollection()
   private var applied = AppliedState()
@@ -145,10 +145,11 @@ public struct PowerCoordinator: Sendable {
   ) {
     switch report {
     case .identified:
-      let name = receiver.map { CrashRecoverySettings.name($0) }
       // Another receiver is at a line that stayed open.
-      if presence.isPresent, let receiverName, let name, receiverName != name { lost(at: now) }
-      receiverName = name
+      if presence.isPresent, let identified, let receiver, !CrashRecoverySettings.isSame(identified, receiver) {
+        lost(at: now)
+      }
+      identified = receiver
       presence.handle(.identified)
     case .notIdentified: foundPlain(at: now)
     case .configured(let refused):

@@ -43,9 +43,10 @@ public struct CrashRecoverySettings: Sendable, Equatable {
     backup = BackupStore.Before()
   }
 
-  /// Whether these settings belong to a receiver. Without a name they belong to a receiver of u-blox.
+  /// Whether these settings belong to a receiver. Without a name they belong to a receiver of u-blox, and with the name of a model to
+  /// each of it: the reply with the id can be lost.
   func isOf(_ description: ReceiverDescription) -> Bool {
-    receiver == Self.name(description) || isUnidentified && description.family == nil
+    Self.names(description).contains(receiver) || isUnidentified && description.family == nil
   }
 
   /// The settings as they were found, in the language of the receiver.
@@ -54,9 +55,21 @@ public struct CrashRecoverySettings: Sendable, Equatable {
     return found.filter { if case .item = $0 { description.can(.valset) } else { !description.can(.valset) } }
   }
 
-  /// Returns the name of a receiver, without blanks.
-  public static func name(_ description: ReceiverDescription) -> String {
-    if let id = description.uniqueID { return Self.hex(id) }
+  /// Returns the names of a receiver, the one for records first: the id of its chip if it was read, and the name of its model.
+  public static func names(_ description: ReceiverDescription) -> [String] {
+    [description.uniqueID.map { Self.hex($0) }, model(description)].compactMap(\.self)
+  }
+
+  /// Returns the name of a receiver in records, without blanks.
+  public static func name(_ description: ReceiverDescription) -> String { names(description)[0] }
+
+  /// Whether two descriptions can be of one receiver: the ids are equal, or one was not read and the models are.
+  public static func isSame(_ first: ReceiverDescription, _ second: ReceiverDescription) -> Bool {
+    if let id = first.uniqueID, let other = second.uniqueID { return id == other }
+    return model(first) == model(second)
+  }
+
+  private static func model(_ description: ReceiverDescription) -> String {
     if let family = description.family {
       // On a full line the reply with the model may be lost.
       let words = [family.rawValue, description.firmware ?? description.model].compactMap(\.self).joined(separator: "-")

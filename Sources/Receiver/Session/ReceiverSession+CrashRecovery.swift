@@ -44,8 +44,8 @@ extension ReceiverSession {
     return CrashRecoverySettings(ofUnidentified: identification.foundOfUnidentified)
   }
 
-  /// The name of the receiver in a record; nil before it is identified.
-  public var recordName: String? { description.map { CrashRecoverySettings.name($0) } }
+  /// The names of the receiver in records; empty before it is identified.
+  public var recordNames: [String] { description.map { CrashRecoverySettings.names($0) } ?? [] }
 
   /// Whether a receiver whose frames are received replied to no poll, also after its UBX output was switched on. A record
   /// without a name is then obsolete: another receiver made it, or something other than the output prevents replies.

@@ -68,20 +68,18 @@ final class NetworkOpening {
   private func continueRequest(_ poller: inout Poller, at now: Instant) {
     do throws(SerialPortError) {
       var requests: [UInt8] = []
-      var result = SerialPort.ReadResult.bytes(0)
-      while case .bytes = result {
-        var refusal: GPSDRequest.Refusal?
-        result = try connection.read { bytes in
-          let piece = [UInt8](copying: bytes)
-          do throws(GPSDRequest.Refusal) { received += try request?.receive(piece.span) ?? [] } catch {
-            refusal = error
-          }
+      // Once for each event: a server that sends without a pause does not delay others, nor the end of its time.
+      var refusal: GPSDRequest.Refusal?
+      let result = try connection.read { bytes in
+        let piece = [UInt8](copying: bytes)
+        do throws(GPSDRequest.Refusal) { received += try request?.receive(piece.span) ?? [] } catch {
+          refusal = error
         }
-        if let refusal { return connection.ended(.notGranted(refusal.text), &poller, at: now) }
-        if result == .endOfInput { return connection.ended(.closed, &poller, at: now) }
-        while let next = request?.nextRequest() { requests += next }
-        if request?.isGranted == true { return connection.granted() }
       }
+      if let refusal { return connection.ended(.notGranted(refusal.text), &poller, at: now) }
+      if result == .endOfInput { return connection.ended(.closed, &poller, at: now) }
+      while let next = request?.nextRequest() { requests += next }
+      if request?.isGranted == true { return connection.granted() }
       try connection.send(requests, &poller)
     } catch {
       connection.ended(.closed, &poller, at: now)

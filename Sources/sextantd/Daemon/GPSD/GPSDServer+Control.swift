@@ -60,6 +60,7 @@ extension GPSDServer {
   private func remove(_ path: String, for client: GPSDConnection) -> String? {
     number(at: path, for: client) { number in
       removed.insert(number)
+      returned.remove(number)
       host.log("\(receivers[number].device) is removed through the control socket")
       host.lend(receiver: number)
       return nil

@@ -349,6 +349,7 @@ final class GPSDServer {
     arrivals[number] = nil
     commands[number] = nil
     changes.forget(number)
+    returned.remove(number)
   }
 
   // MARK: Demands

@@ -50,7 +50,7 @@ final class NMEAAnnouncer {
     isDue = false
     if connection == nil, attempts?.begin(isNeeded: true, at: now) == true {
       connection = try? BusConnection(token: Self.token, &poller)
-      if connection != nil { announcement.connected() } else { attempts = nil }
+      if connection != nil { announcement.connected() } else { attempts?.failed(at: now) }
     }
     guard let connection else { return }
     do {
