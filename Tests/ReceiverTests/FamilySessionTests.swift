@@ -179,6 +179,17 @@ struct FamilySessionTests {
     #expect(scene.run(10) { $0.fixes.count > count + 2 })
   }
 
+  @Test("The output of a full line is switched off, although its buffer is sent first", arguments: [0, 1, 2, 3])
+  func fullOutputOff(second: Int) {
+    let scene = SessionScene(.at6558) { $0.desired = { _ in .nothing } }
+    #expect(scene.run(40) { $0.isSteady })
+    let rates = scene.line.receiver.sentenceRates.keys.map { SentenceRate($0, 1) }
+    #expect(Self.perform(scene, [.set(.messages(rates))]).allSatisfy { $0.isDone }, "\(rates)")
+    scene.run(20 + Double(second) / 4)
+    #expect(Self.perform(scene, [.set(.output(false))]) == [.written])
+    #expect(scene.line.receiver.sentenceRates.isEmpty, "\(scene.line.receiver.sentenceRates)")
+  }
+
   @Test("A setting that a receiver lacks is refused, and nothing is changed", arguments: models)
   func refused(_ model: ReceiverModel) {
     let scene = Self.scene(model)

@@ -45,6 +45,9 @@ struct RequestInFlight: Sendable {
     return each * UInt64(command.attempts) + command.longestSilence
   }
 
+  /// Whether nothing is sent, and the received sentences count.
+  var isObservation: Bool { command.bytes.isEmpty }
+
   /// Whether it was repeated without a reply.
   var isOverdue: Bool { attempt > 1 }
 

@@ -48,7 +48,13 @@ extension ReceiverSession {
     if identity.doubtsKnown, !line.hasEpochs { return nil }
     guard isReceiving, !end.isRequested, !expectsSilence, !listener.isSearching else { return nil }
     let sends = line.hasEpochs || desired?.messages.contains { $0.rate > 0 } ?? (description == nil)
-    return sends ? max(listener.lastByte, health.silenceEnded) + silenceLimit + configuringTime : nil
+    guard sends else { return nil }
+    let since = max(listener.lastByte, health.silenceEnded)
+    // An observation ends by itself, and can show that nothing is sent any more.
+    if stage.name == .configuring, let request = requests.inFlight, request.isObservation {
+      return max(since, request.deadline) + silenceLimit
+    }
+    return since + silenceLimit + configuringTime
   }
 
   /// The time of the request in flight while the receiver is configured: between two protocols it sends nothing by itself, and
