@@ -85,10 +85,11 @@ lint: compiler
 	python3 Tests/lint/conversions.py
 
 # The measurements; the installed programs do not contain them. The speed of the decoder relative to a newline scan of the same bytes, or
-# with MEASURE= another measurement, such as MEASURE=energy.
+# with MEASURE= another measurement, such as MEASURE=energy. Only measurements in virtual time are of use with CONFIGURATION=debug.
+bench: CONFIGURATION ?= release
 bench: dependencies
-	$(SWIFT) build -c release --package-path Benchmarks $(IN_BUILD) --product sextant-bench
-	.build/release/sextant-bench $(MEASURE)
+	$(SWIFT) build -c $(CONFIGURATION) --package-path Benchmarks $(IN_BUILD) --product sextant-bench
+	.build/$(CONFIGURATION)/sextant-bench $(MEASURE)
 
 # The decoder and its peers on the same recordings, from the checkouts of minmea, gpsd and others in PEERS= (docs/reference/speed.md).
 compare: dependencies
