@@ -43,7 +43,7 @@ package enum LineAddress: Equatable, Sendable {
       let digits = suffix.hasPrefix("0x") ? suffix.dropFirst(2) : suffix[...]
       // 0x00…0x07 and 0x78…0x7F are reserved (I2C-bus specification, 3.1.12).
       guard let address = UInt8(digits, radix: suffix.hasPrefix("0x") ? 16 : 10), (0x08...0x77).contains(address) else {
-        throw Self.malformed(name, "\(suffix) is no I2C address; a receiver's is 0x42 unless it was changed")
+        throw Self.malformed(name, "\(suffix) is not an I2C address; a receiver's is 0x42 unless it was changed")
       }
       self = .i2c(bus: bus, address: address)
     } else if let rest = name.after(Self.replay) {

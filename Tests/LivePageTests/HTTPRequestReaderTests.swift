@@ -62,7 +62,7 @@ private func read(_ text: String) -> HTTPRequestReader.Result { read(Array(text.
   }
 
   @Test(
-    "Bytes that are no HTTP are refused",
+    "Bytes that are not HTTP are refused",
     arguments: [
       "\u{16}\u{3}\u{1}\u{2}\u{0}", "$GPGGA,1\r\n", "get / HTTP/1.1\r\n\r\n", "GET /\r\n\r\n",
       "GET  / HTTP/1.1\r\n\r\n",

@@ -13,7 +13,7 @@ package struct AcceptPause: Equatable, Sendable {
 
   package init() {}
 
-  /// What the poller watches the listener for.
+  /// The events of the listener that the poller waits for.
   package var interest: Poller.Interest { deadline == nil ? .readable : [] }
 
   /// Begins the pause. Returns whether it is the first one of a period of refusals.

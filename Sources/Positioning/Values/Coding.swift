@@ -41,7 +41,7 @@ extension BeaconUUID: Codable {
     guard digits.count == 32, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
       let high = UInt64(String(decoding: digits[..<16], as: UTF8.self), radix: 16),
       let low = UInt64(String(decoding: digits[16...], as: UTF8.self), radix: 16)
-    else { throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is no UUID") }
+    else { throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text) is not a UUID") }
     self.init(high: high, low: low)
   }
 

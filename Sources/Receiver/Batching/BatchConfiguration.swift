@@ -39,7 +39,7 @@ public struct BatchConfiguration: Sendable, Hashable {
     Self.sizes.first { $0 < epochs }.map { BatchConfiguration(epochs: $0, isExtended: isExtended) }
   }
 
-  /// Returns CFG-BATCH with this configuration; nil if `found` is no such message. The notification pin is unchanged, and
+  /// Returns CFG-BATCH with this configuration; nil if `found` is another message. The notification pin is unchanged, and
   /// its threshold is kept within the size.
   func applied(to found: [UInt8]) -> [UInt8]? {
     guard found.count >= 8 else { return nil }

@@ -262,7 +262,7 @@ public struct BatchStatus: Sendable, Equatable {
 
   public static var poll: Command { .poll(.monBATCH) }
 
-  /// Reads the payload of the reply; nil if it is no such message.
+  /// Reads the payload of the reply; nil if it is another message.
   public init?(_ payload: [UInt8]) {
     guard payload.count >= 12, payload[0] == 0 else { return nil }
     fillLevel = Int(payload.u2(4))

@@ -18,7 +18,7 @@ public struct FlashLogStatus: Sendable, Equatable {
 
   public static var poll: Command { .poll(.logINFO) }
 
-  /// Reads the payload of LOG-INFO; nil if it is no such message.
+  /// Reads the payload of LOG-INFO; nil if it is another message.
   public init?(_ payload: [UInt8]) {
     let bytes = payload.span
     guard let message = unsafe LogINFO(payload: bytes.bytes), message.version == 1 else { return nil }

@@ -12,7 +12,7 @@ import WireBytes
 ///
 /// A write without an acknowledgement is verified too: the receiver may have it, and only the acknowledgement is lost.
 ///
-/// What this host has changed is restored without regard to a poll, whose reply may be from before the change:
+/// A change of this host is restored without regard to a poll, whose reply may be from before the change:
 ///
 ///     write ─▶ next, or verify a port     refused (a locked configuration): poll ─▶ as restored, or refused
 ///

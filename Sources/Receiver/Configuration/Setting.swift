@@ -45,7 +45,7 @@ package enum Setting: Sendable, Equatable {
 }
 
 extension Setting.Change {
-  /// Returns `found` with the change; nil if `found` is no such message.
+  /// Returns `found` with the change; nil if `found` is another message.
   ///
   /// - Parameters:
   ///   - identity: the message.

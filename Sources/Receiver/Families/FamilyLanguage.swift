@@ -16,7 +16,7 @@ protocol FamilyLanguage: Sendable {
   var repliesWithStartText: Bool { get }
   /// The polls of an identified receiver for what the probe's reply does not contain, one after the other.
   func furtherPolls(after found: ReceiverDescription) -> [Command]
-  /// The description of a receiver by the reply to a probe; nil if it is no such reply.
+  /// The description of a receiver by the reply to a probe; nil if it is another reply.
   func description(from outcome: Outcome, to probe: Command) -> ReceiverDescription?
   /// Adds the reply to one of `furtherPolls`.
   func complete(_ description: inout ReceiverDescription, from outcome: Outcome)

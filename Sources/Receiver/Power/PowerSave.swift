@@ -86,7 +86,7 @@ public enum PowerSave: Sendable, Hashable {
     return payload
   }
 
-  /// Returns CFG-PM2 with this mode and period and the rest unchanged; nil if `found` is no such message.
+  /// Returns CFG-PM2 with this mode and period and the rest unchanged; nil if `found` is another message.
   func applied(toPM2 found: [UInt8]) -> [UInt8]? {
     guard found.count >= 44 else { return nil }
     var payload = found
@@ -122,7 +122,7 @@ extension PowerSave {
     return .poll(receiver.isSuperE ? .cfgPMS : .cfgRXM)
   }
 
-  /// Returns the name of the mode in a reply; nil if it is no such reply.
+  /// Returns the name of the mode in a reply; nil if it is another reply.
   public static func name(ofReply payload: [UInt8], from receiver: ReceiverDescription) -> String? {
     let names: [UInt64: String]
     let value: UInt64

@@ -31,7 +31,7 @@ public struct Command: Sendable, Equatable {
     case count(Int)
   }
 
-  /// Class and id; nil for bytes that are no UBX frame.
+  /// Class and id; nil for bytes that are not a UBX frame.
   public var identity: MessageIdentity?
   public var bytes: [UInt8]
   public var answer: Answer
@@ -100,7 +100,7 @@ public struct Command: Sendable, Equatable {
     return command
   }
 
-  /// Returns a command of bytes that are no UBX frame, without a reply.
+  /// Returns a command of bytes that are not a UBX frame, without a reply.
   public static func raw(_ bytes: [UInt8], pause: Milliseconds = Milliseconds(0)) -> Command {
     Command(raw: bytes).with(pause: pause)
   }

@@ -81,7 +81,7 @@ private struct FuzzedProgram {
     guard let json = try? encoded() else { fatalError("a message of the service cannot be encoded") }
     var text: [UInt8] = []
     guard (try? json.write(to: &text)) != nil, let read = try? JSON(parsing: text.span) else {
-      fatalError("a message of the service is no JSON: \(String(decoding: text, as: UTF8.self))")
+      fatalError("a message of the service is not JSON: \(String(decoding: text, as: UTF8.self))")
     }
     guard (try? read.decode() as Value) != nil else {
       fatalError("a message of the service cannot be decoded: \(String(decoding: text, as: UTF8.self))")

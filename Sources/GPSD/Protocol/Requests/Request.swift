@@ -51,7 +51,7 @@ private struct Members {
     // A character of another encoding, such as in the name of a device, does not refuse the request.
     let text = Array(String(decoding: text, as: UTF8.self).utf8)
     do { object = try JSON(parsing: text) } catch { throw Mistake(text: error.description) }
-    if !object.isObject { throw Mistake(text: "the attributes are no JSON object") }
+    if !object.isObject { throw Mistake(text: "the attributes are not a JSON object") }
   }
 
   private init(_ object: JSON) { self.object = object }

@@ -361,9 +361,9 @@ package enum VarlinkProtocolError: Error, Equatable, Sendable, CustomStringConve
   package var description: String {
     switch self {
     case .messageTooLong(let maximum): "a message is longer than \(maximum) bytes"
-    case .invalidJSON(let error): "a message is no JSON: \(error)"
-    case .invalidCall: "a message is no Varlink call"
-    case .invalidReply: "a message is no Varlink reply"
+    case .invalidJSON(let error): "a message is not JSON: \(error)"
+    case .invalidCall: "a message is not a Varlink call"
+    case .invalidReply: "a message is not a Varlink reply"
     case .unexpectedReply: "a reply without a call"
     case .tooMuchInput: "too many calls wait for their replies"
     }

@@ -15,7 +15,7 @@ package struct ControlBody: Equatable, Sendable {
   package init(_ body: [UInt8]) throws(Problem) {
     let json: JSON
     do throws(JSONSyntaxError) { json = try JSON(parsing: body) } catch {
-      throw Problem(description: "the body is no JSON; send {\"set\":{\"NAME\":VALUE}}")
+      throw Problem(description: "the body is not JSON; send {\"set\":{\"NAME\":VALUE}}")
     }
     guard case .object(let members)? = json["set"], !members.isEmpty else {
       throw Problem(description: "the body names no setting; send {\"set\":{\"NAME\":VALUE}}")
