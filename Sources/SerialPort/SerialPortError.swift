@@ -79,15 +79,17 @@ public struct SerialPortError: Error, Sendable, Equatable {
   }
 
   /// The exit code of a program, from sysexits.h.
-  public var exitCode: Int32 {
-    if errno == EMFILE || errno == ENFILE || errno == ENOMEM { return 71 }  // EX_OSERR
+  public var exitCode: Int32 { systemExitCode.rawValue }
+
+  private var systemExitCode: SystemExitCode {
+    if errno == EMFILE || errno == ENFILE || errno == ENOMEM { return .systemResource }
     return switch cause {
-    case .notFound, .directory, .unsuitable, .malformed: 66  // EX_NOINPUT
-    case .noPermission: 77  // EX_NOPERM
-    case .held, .unreachable(_, isHeld: true): 75  // EX_TEMPFAIL
-    case .unreachable(_, isHeld: false): 69  // EX_UNAVAILABLE
-    case .gone, .inputOutput: 74  // EX_IOERR
-    case .unsupportedBaudRate, .notSupported: 64  // EX_USAGE
+    case .notFound, .directory, .unsuitable, .malformed: .noInput
+    case .noPermission: .noPermission
+    case .held, .unreachable(_, isHeld: true): .held
+    case .unreachable(_, isHeld: false): .unavailable
+    case .gone, .inputOutput: .inputOutput
+    case .unsupportedBaudRate, .notSupported: .usage
     }
   }
 }

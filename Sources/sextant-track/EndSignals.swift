@@ -45,7 +45,7 @@ enum EndSignals {
         if !isTaken.value {
           printNotice(
             "the program does not respond, and ends; the next start gives the receiver its former settings back")
-          _exit(71)
+          _exit(SystemExitCode.systemResource.rawValue)
         }
       }
     }

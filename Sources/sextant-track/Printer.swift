@@ -151,7 +151,7 @@ final class Printer {
     case .unread: exit(0)
     case .failed(let reason):
       printNotice("standard output: \(reason); the locations cannot be written (is the disk full?)")
-      exit(EX_CANTCREAT)
+      exit(SystemExitCode.cannotCreate.rawValue)
     }
   }
 }

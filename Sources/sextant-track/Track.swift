@@ -103,11 +103,11 @@ struct Track: ParsableCommand {
     if let device {
       guard device.contains(":") || FileManager.default.fileExists(atPath: device) else {
         printNotice("\(device): no such device; `sextant devices` lists what there is")
-        throw ExitCode(66)
+        throw ExitCode(SystemExitCode.noInput.rawValue)
       }
       if case .replay(let file, _)? = try? LineAddress(device), let reason = try? RecordingFault.reason(ofFile: file) {
         printNotice("\(file): \(reason)")
-        throw ExitCode(65)
+        throw ExitCode(SystemExitCode.badData.rawValue)
       }
       setVariable("GNSS_DEVICE", device)
     } else if demo, !hasReceiver {
@@ -134,7 +134,7 @@ struct Track: ParsableCommand {
   static func main() {
     if let shortage = ProcessStart.prepare(descriptors: leastDescriptors, threads: leastThreads) {
       printNotice(shortage.description)
-      Foundation.exit(71)
+      Foundation.exit(SystemExitCode.systemResource.rawValue)
     }
     do {
       var command = try parseAsRoot()
@@ -142,7 +142,7 @@ struct Track: ParsableCommand {
     } catch {
       if let text = UsageMistake.text(message(for: error), full: fullMessage(for: error)) {
         printNotice(text)
-        Foundation.exit(64)
+        Foundation.exit(SystemExitCode.usage.rawValue)
       }
       exit(withError: error)
     }
@@ -159,7 +159,7 @@ struct Track: ParsableCommand {
     let tracker = Tracker(self)
     guard EndSignals.start(tracker.signalArrived) else {
       printNotice("no thread can be started; raise the limit of processes (ulimit -u)")
-      throw ExitCode(71)
+      throw ExitCode(SystemExitCode.systemResource.rawValue)
     }
     tracker.start()
     if let reason = ProcessInfo.processInfo.environment["SEXTANT_LAUNCHED_BY"] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreLocation
 import Foundation
+import LinuxIO
 
 /// The client of Core Location: it starts the services of the command line, prints each event, and ends normally.
 ///
@@ -60,7 +61,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
   /// Handles a signal that requests termination, on the main thread.
   func signalArrived() {
     // A second signal ends the process at once.
-    if isEnding { exit(code) }
+    if isEnding { exit(code.rawValue) }
     end()
   }
 
@@ -84,11 +85,10 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
     options.region.map { CLCircularRegion(center: $0.centre, radius: $0.radius, identifier: $0.identifier) }
   }
 
-  /// The exit code: 0 with an answer, 77 for a receiver that may not be opened, else 69.
-  private var code: Int32 { hasAnswer ? 0 : isForbidden ? 77 : 69 }
+  private var code: SystemExitCode { hasAnswer ? .success : isForbidden ? .noPermission : .unavailable }
 
   /// Stops the services, and ends the process after the resulting events; the service restores the receiver.
-  private func end(_ code: Int32? = nil) {
+  private func end(_ code: SystemExitCode? = nil) {
     guard !isEnding else { return }
     isEnding = true
     manager.stopUpdatingLocation()
@@ -98,7 +98,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
     for region in regions { manager.stopMonitoring(for: region) }
     for beacon in options.beacon { manager.stopRangingBeacons(satisfying: beacon.constraint) }
     let lastManager = CLLocationManager()
-    let delegate = LastDelegate { [self] in exit(code ?? self.code) }
+    let delegate = LastDelegate { [self] in exit((code ?? self.code).rawValue) }
     last = (lastManager, delegate)
     // Not on the main thread, which waits at the exit until the receiver is restored.
     DispatchQueue.global().asyncAfter(deadline: .now() + 1) {
@@ -141,9 +141,9 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
 
   /// The exit code of `--once` after an error; nil after one of the compass, beside which the location still comes. What other
   /// services have delivered is not the location.
-  static func codeOfOnce(after error: any Error, isForbidden: Bool) -> Int32? {
+  static func codeOfOnce(after error: any Error, isForbidden: Bool) -> SystemExitCode? {
     if case CLError.headingFailure = error { return nil }
-    return isForbidden ? 77 : 69
+    return isForbidden ? .noPermission : .unavailable
   }
 
   /// The error of an unknown location, with the reason that no receiver is connected.

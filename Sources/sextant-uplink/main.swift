@@ -187,7 +187,7 @@ func storedStatus(_ folder: String) throws -> JSON {
 
 if let shortage = ProcessStart.prepare(descriptors: 12, threads: 2) {
   printNotice(shortage.description)
-  exit(UplinkFailure.Code.systemResource.rawValue)
+  exit(SystemExitCode.systemResource.rawValue)
 }
 do {
   try run(try UplinkOptions(Array(CommandLine.arguments.dropFirst())))
@@ -196,8 +196,8 @@ do {
   exit(failure.code.rawValue)
 } catch let error as FileError {
   printNotice(error.description)
-  exit(UplinkFailure.Code.io.rawValue)
+  exit(SystemExitCode.inputOutput.rawValue)
 } catch {
   printNotice("\(error)")
-  exit(UplinkFailure.Code.systemResource.rawValue)
+  exit(SystemExitCode.systemResource.rawValue)
 }

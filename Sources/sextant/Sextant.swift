@@ -35,7 +35,7 @@ struct Sextant: ParsableCommand {
   static func main() {
     if let shortage = ProcessStart.prepare(descriptors: leastDescriptors) {
       printNotice(shortage.description)
-      leave(with: CommandFailure.ExitCode.systemResource.rawValue)
+      leave(with: SystemExitCode.systemResource.rawValue)
     }
     do {
       try CommandName.check(Array(CommandLine.arguments.dropFirst()))
@@ -49,16 +49,16 @@ struct Sextant: ParsableCommand {
       leave(with: failure.exitCode)
     } catch let failure as PollerError {
       printNotice(failure.description)
-      leave(with: CommandFailure.ExitCode.systemResource.rawValue)
+      leave(with: SystemExitCode.systemResource.rawValue)
     } catch is ReaderGone {
       leave(with: 0)
     } catch let problem as FileError {
       printNotice(problem.description)
-      leave(with: (problem.isForbidden ? CommandFailure.ExitCode.noPermission : .cannotCreate).rawValue)
+      leave(with: (problem.isForbidden ? SystemExitCode.noPermission : .cannotCreate).rawValue)
     } catch {
       if let text = UsageMistake.text(message(for: error), full: fullMessage(for: error)) {
         printNotice(text)
-        leave(with: CommandFailure.ExitCode.usage.rawValue)
+        leave(with: SystemExitCode.usage.rawValue)
       }
       exit(withError: error)
     }

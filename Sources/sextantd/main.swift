@@ -19,10 +19,10 @@ func complain(_ text: String) {
 // Before the options: without /proc there are no arguments, and the daemon would start with its defaults.
 if let shortage = ProcessStart.prepare(descriptors: Daemon.leastDescriptors, threads: Daemon.leastThreads) {
   complain(shortage.description)
-  exit(Daemon.ExitCode.systemResource.rawValue)
+  exit(SystemExitCode.systemResource.rawValue)
 }
 
-let code: Daemon.ExitCode
+let code: SystemExitCode
 do throws(DaemonOptions.Mistake) {
   let options = try DaemonOptions(Array(CommandLine.arguments.dropFirst()))
   if options.showsHelp {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import LinuxIO
 import Testing
 
 @testable import sextant
@@ -36,7 +37,7 @@ struct ProgramNameTests {
     let failure = #expect(throws: CommandFailure.self) {
       try ProgramName.ofExecutable(path) { $0 == list ? Self.named : nil }
     }
-    #expect(failure?.exitCode == CommandFailure.ExitCode.usage.rawValue)
+    #expect(failure?.exitCode == SystemExitCode.usage.rawValue)
     #expect(
       failure?.description
         == "\(path): is known by its bundle identifier; name that (CFBundleIdentifier in \(list))")

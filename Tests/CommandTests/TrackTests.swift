@@ -10,8 +10,8 @@ import Testing
   )
   func once() {
     for code in [CLError.Code.locationUnknown, .denied, .network] {
-      #expect(Tracker.codeOfOnce(after: CLError(code), isForbidden: false) == 69)
-      #expect(Tracker.codeOfOnce(after: CLError(code), isForbidden: true) == 77)
+      #expect(Tracker.codeOfOnce(after: CLError(code), isForbidden: false)?.rawValue == 69)
+      #expect(Tracker.codeOfOnce(after: CLError(code), isForbidden: true)?.rawValue == 77)
     }
     #expect(Tracker.codeOfOnce(after: CLError(.headingFailure), isForbidden: false) == nil)
   }

@@ -72,10 +72,9 @@ final class SimulatorProcess {
     let line = errors.split(whereSeparator: \.isNewline).first.map(String.init)
     let reason = line.map { $0.hasPrefix("sextant: ") ? String($0.dropFirst(9)) : $0 }
     let problem: ReceiverProblem? =
-      switch exitCode {
-      // sysexits.h: EX_NOINPUT, EX_NOPERM, EX_DATAERR.
-      case 66, 77: .misnamed
-      case 65: .miswritten
+      switch exitCode.flatMap(SystemExitCode.init) {
+      case .noInput, .noPermission: .misnamed
+      case .badData: .miswritten
       default: nil
       }
     throw SimulatorFailure(

@@ -80,14 +80,16 @@ extension SupplySwitchError {
   }
 
   /// The exit code, from sysexits.h.
-  package var exitCode: Int32 {
+  package var exitCode: Int32 { systemExitCode.rawValue }
+
+  private var systemExitCode: SystemExitCode {
     switch self {
-    case .malformed: 64
-    case .noLine: 66
-    case .system(_, ENOENT, _): 66
-    case .system(_, EACCES, _), .system(_, EPERM, _): 77
-    case .system(_, EBUSY, _): 75
-    case .system: 74
+    case .malformed: .usage
+    case .noLine: .noInput
+    case .system(_, ENOENT, _): .noInput
+    case .system(_, EACCES, _), .system(_, EPERM, _): .noPermission
+    case .system(_, EBUSY, _): .held
+    case .system: .inputOutput
     }
   }
 }

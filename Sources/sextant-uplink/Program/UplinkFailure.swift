@@ -4,20 +4,10 @@ import LinuxIO
 
 /// The reason why the program ends, with the next step and an exit code of sysexits.h.
 struct UplinkFailure: Error {
-  enum Code: Int32 {
-    case usage = 64
-    case noInput = 66
-    case unavailable = 69
-    case systemResource = 71
-    case io = 74
-    case held = 75
-    case configuration = 78
-  }
-
-  var code: Code
+  var code: SystemExitCode
   var text: String
 
-  init(_ code: Code, _ text: String) {
+  init(_ code: SystemExitCode, _ text: String) {
     self.code = code
     self.text = text
   }

@@ -431,7 +431,7 @@ struct Configure: ParsableCommand {
         }
       }
       rate = found.readRate
-    } catch let failure as CommandFailure where failure.exitCode == CommandFailure.ExitCode.unavailable.rawValue {
+    } catch let failure as CommandFailure where failure.exitCode == SystemExitCode.unavailable.rawValue {
       throw CommandFailure(.unavailable, "after the reset: \(failure.description)")
     }
     guard result == .written || rate != before else {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import LinuxIO
 import Messages
 
 /// An error of the service as the failure of a command.
@@ -43,7 +44,7 @@ enum ServiceRefusal {
 
   private static func code(of error: VarlinkError) -> Int32 {
     guard case .integer(let code)? = error.parameters["code"], let code = Int32(exactly: code), 64...78 ~= code else {
-      return CommandFailure.ExitCode.unavailable.rawValue
+      return SystemExitCode.unavailable.rawValue
     }
     return code
   }

@@ -11,17 +11,6 @@ import WireBytes
 
 /// The daemon: the host of all programs, their sockets, and the signals of the process.
 package enum Daemon {
-  /// An exit code of sysexits.h.
-  package enum ExitCode: Int32 {
-    case success = 0
-    case usage = 64
-    case unavailable = 69
-    case systemResource = 71
-    case cannotCreate = 73
-    case held = 75
-    case noPermission = 77
-  }
-
   /// Descriptors that the daemon needs without a program: its pollers, sockets, a receiver, udev and the bus. Threads:
   /// the service, its sensors and a look-up.
   package static let leastDescriptors = 24
@@ -30,7 +19,7 @@ package enum Daemon {
   /// Runs until SIGTERM or SIGINT. Returns the exit code.
   ///
   /// - Parameter variable: returns a variable of the environment.
-  package static func run(_ options: DaemonOptions, variable: @escaping (String) -> String?) -> ExitCode {
+  package static func run(_ options: DaemonOptions, variable: @escaping (String) -> String?) -> SystemExitCode {
     let log: @Sendable (String) -> Void = { Console.log($0) }
     guard var poller = try? Poller(catching: [.terminate, .interrupt, .hangUp]) else {
       log("the system has no descriptors left (raise LimitNOFILE)")

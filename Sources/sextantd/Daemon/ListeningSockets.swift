@@ -9,7 +9,7 @@ import SystemPackage
 struct ListeningSockets {
   struct Failure: Error {
     var text: String
-    var code: Daemon.ExitCode
+    var code: SystemExitCode
   }
 
   /// The socket for programs and commands.

@@ -115,7 +115,7 @@ extension LocationServer {
     let status = receivers[index]
     if case .identified(let receiver) = status.identity, !receiver.hasSensorFusion {
       let reason: JSON = [
-        "device": .string(status.device), "code": .integer(69),
+        "device": .string(status.device), "code": .integer(Int64(SystemExitCode.unavailable.rawValue)),
         "reason": .string(
           "\(receiver.model ?? "the receiver") has no dead reckoning; use one such as ZED-F9R or NEO-M8L"),
       ]

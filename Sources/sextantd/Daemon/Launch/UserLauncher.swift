@@ -29,7 +29,7 @@ package struct UserLauncher: ~Copyable {
   }
 
   /// Runs until SIGTERM, or until the location service ends. Returns the exit code.
-  package static func run(_ path: String) -> Daemon.ExitCode {
+  package static func run(_ path: String) -> SystemExitCode {
     let log: (String) -> Void = { Console.log($0) }
     do {
       var launcher = UserLauncher(path, try UnixSocket(connectingTo: path), log)
@@ -40,7 +40,7 @@ package struct UserLauncher: ~Copyable {
     }
   }
 
-  private mutating func run() throws -> Daemon.ExitCode {
+  private mutating func run() throws -> SystemExitCode {
     var poller = try Poller(catching: [.terminate, .interrupt])
     try poller.add(socket.descriptor, token: Self.service)
     _ = try varlink.call(VarlinkCall("org.sextant.Launch.Watch", .empty, .more))
