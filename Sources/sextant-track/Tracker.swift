@@ -41,9 +41,9 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
       // The service has logged the problem. If the receiver is lost later, the service waits for it.
       guard !hasAnswer else { return }
       switch problem {
-      case .held: end(75)
-      case .miswritten: end(65)
-      case .misnamed: end(66)
+      case .held: end(.held)
+      case .miswritten: end(.badData)
+      case .misnamed: end(.noInput)
       case .misconfigured: end(78)
       case .forbidden, .absent, nil: break
       }
@@ -120,7 +120,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
     printer.print(locations)
     if isOnce {
       hasAnswer = true
-      return end(0)
+      return end(.success)
     }
     guard locations.contains(where: { $0.timestamp != cached }) else { return }
     hasAnswer = true
