@@ -44,7 +44,7 @@ final class Tracker: NSObject, CLLocationManagerDelegate, @unchecked Sendable {
       case .held: end(.held)
       case .miswritten: end(.badData)
       case .misnamed: end(.noInput)
-      case .misconfigured: end(78)
+      case .misconfigured: end(.configuration)
       case .forbidden, .absent, nil: break
       }
     }
