@@ -85,11 +85,10 @@ lint: compiler
 	python3 Tests/lint/conversions.py
 
 # The measurements; the installed programs do not contain them. The speed of the decoder relative to a newline scan of the same bytes, or
-# with MEASURE= another measurement, such as MEASURE=energy. Only measurements in virtual time are of use with CONFIGURATION=debug.
-bench: CONFIGURATION ?= release
+# with MEASURE= another measurement, such as MEASURE=energy.
 bench: dependencies
-	$(SWIFT) build -c $(CONFIGURATION) --package-path Benchmarks $(IN_BUILD) --product sextant-bench
-	.build/$(CONFIGURATION)/sextant-bench $(MEASURE)
+	$(SWIFT) build -c release --package-path Benchmarks $(IN_BUILD) --product sextant-bench
+	.build/release/sextant-bench $(MEASURE)
 
 # The decoder and its peers on the same recordings, from the checkouts of minmea, gpsd and others in PEERS= (docs/reference/speed.md).
 compare: dependencies
